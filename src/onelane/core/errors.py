@@ -7,7 +7,8 @@
     └── BackendError       what a backend, or the function that calls it, says of a job
         ├── BackendBusy      it did not start; try again later, no attempt is spent
         ├── BackendRejected  it will never do this job; it is parked at once
-        ├── BackendFailed    the attempt failed; the next one may succeed
+        ├── BackendFailed    it says that the attempt failed; the next one may succeed
+        ├── BackendUnanswered  nobody knows whether it started; the next attempt waits for the cool-down
         ├── LaneLost         this run no longer holds the lane; the backend was not called
         └── JobCancelled     an operator cancelled it
 
@@ -49,7 +50,11 @@ class BackendRejected(BackendError):
 
 
 class BackendFailed(BackendError):
-    """The attempt failed, or nobody knows how it went. The next attempt may succeed."""
+    """The backend says that the attempt failed and is over. The next one may succeed."""
+
+
+class BackendUnanswered(BackendError):
+    """No answer, or a server error: nobody knows whether it started. The next attempt waits for the cool-down."""
 
 
 class LaneLost(BackendError):

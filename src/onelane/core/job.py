@@ -180,3 +180,17 @@ def _get(value: Mapping[str, Any], *path: str) -> Any:
             return None
         found = found[part]
     return found
+
+
+def message_body(job: Job) -> str:
+    """The SQS body that is read as this job again: what a parked job's message says."""
+    if job.object is None:
+        return json.dumps(job.payload)
+    names = {"key": "key", "version_id": "version-id", "sequencer": "sequencer", "etag": "etag", "size": "size"}
+    described = {name: getattr(job.object, field) for field, name in names.items()}
+    return json.dumps(
+        {
+            "bucket": {"name": job.object.bucket},
+            "object": {name: value for name, value in described.items() if value is not None},
+        }
+    )

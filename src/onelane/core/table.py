@@ -17,6 +17,10 @@ JOBS_BY_LANE_SORT: Final = "started_at"
 #: Epoch seconds; DynamoDB deletes ended records some time after it. It never decides who holds a lane.
 TIME_TO_LIVE: Final = "expires_at"
 
+#: How long an ended job's record is kept: as long as AWS reserves the name of its run.
+#: Source: https://docs.aws.amazon.com/step-functions/latest/apireference/API_StartExecution.html
+RECORD_SECONDS: Final = 90 * 24 * 3600
+
 LANE_ATTRIBUTES: Final = frozenset(
     {"pk", "holder", "job_id", "fence", "since", "lease_until", "not_before", "wake", "paused"}
 )

@@ -1,0 +1,1 @@
+"""Hands a job to an HTTP backend, with the task token it answers with."""
