@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from lambdas.invoke_backend.environment import Environment
 from lambdas.invoke_backend.post import post_job
 from onelane.core import table
-from onelane.core.errors import BackendBusy, BackendUnanswered, LaneLost
+from onelane.core.errors import BackendError, BackendUnanswered, LaneLost
 from onelane.core.lane import Lane
 
 logger = Logger()
@@ -46,25 +46,33 @@ def handle(event: dict[str, Any], context: LambdaContext) -> dict[str, str]:  # 
     Raises:
         BackendError: What the backend said, as the name of a subclass; see `onelane.core.errors`.
     """
-    lane = str(event["lane"])
     facts = {
-        "lane": lane,
+        "lane": event["lane"],
         "job_id": event["job"]["id"],
         "attempt": event["attempt"],
         "fence": event["fence"],
         "run": event["run"],
     }
-    _check_lane(lane, run=event["run"], fence=int(event["fence"]))
+    outcome = "HandOverFailed"
     try:
-        result = post_job(_pool, _environment.backends[lane], event)
-    except BackendBusy:
-        logger.info("backend busy", **facts)
-        metrics.add_metric(name="BackendBusy", unit=MetricUnit.Count, value=1)
+        outcome = _hand_over(event)
+    except BackendError as error:
+        outcome = type(error).__name__
         raise
-    logger.info("job accepted" if result is None else "job done at once", **facts)
-    if result is not None:
-        _answer(event["task_token"], result)
-    return {"status": "accepted" if result is None else "done"}
+    finally:
+        logger.info(outcome, **facts)
+        metrics.add_metric(name=outcome, unit=MetricUnit.Count, value=1)
+    return {"outcome": outcome}
+
+
+def _hand_over(event: dict[str, Any]) -> str:
+    lane = str(event["lane"])
+    _check_lane(lane, run=event["run"], fence=int(event["fence"]))
+    result = post_job(_pool, _environment.backends[lane], event)
+    if result is None:
+        return "JobAccepted"
+    _answer(event["task_token"], result)
+    return "JobDoneAtOnce"
 
 
 def _check_lane(lane: str, *, run: str, fence: int) -> None:

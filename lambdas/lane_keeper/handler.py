@@ -50,6 +50,7 @@ def handle(event: dict[str, Any], context: LambdaContext) -> dict[str, list[str]
             done[name] = _keep(name, cause, event.get("run"))
         except Exception:
             logger.exception("lane could not be kept", lane=name, cause=cause)
+            metrics.add_metric(name="LaneKeeperFailures", unit=MetricUnit.Count, value=1)
             failed.append(name)
     if failed:
         raise OneLaneError(f"could not keep {', '.join(failed)}; the next sweep tries again")
@@ -68,5 +69,5 @@ def _keep(name: str, cause: Cause, run: str | None) -> list[str]:
     done = keeper.keep(cause, run)
     for phrase in done:
         logger.info(phrase, lane=name, cause=cause)
-        metrics.add_metric(name="LaneKept", unit=MetricUnit.Count, value=1)
+    metrics.add_metric(name="LaneKeeperActions", unit=MetricUnit.Count, value=len(done))
     return done
