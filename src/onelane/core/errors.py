@@ -4,6 +4,9 @@
     ├── SettingsError      a setting in cdk.json or on the command line is wrong
     ├── MessageUnreadable  a message is no JSON object, or lacks what a job needs
     ├── RequestInvalid     what was posted to a backend is no job
+    ├── NothingThere       there is nothing to talk to: no emulator, no stack, no answer
+    ├── TimedOut           it took longer than it may
+    ├── RefusedByState     it can't be done as things are
     └── BackendError       what a backend, or the function that calls it, says of a job
         ├── BackendBusy      it did not start; try again later, no attempt is spent
         ├── BackendRejected  it will never do this job; it is parked at once
@@ -35,6 +38,18 @@ class MessageUnreadable(OneLaneError):
 
 class RequestInvalid(OneLaneError):
     """The posted body is not a job as `invoke_backend` sends it."""
+
+
+class NothingThere(OneLaneError):
+    """There is nothing to talk to: no emulator, no stack, no answer."""
+
+
+class TimedOut(OneLaneError):
+    """It took longer than it may."""
+
+
+class RefusedByState(OneLaneError):
+    """It can't be done as things are; the text says what would have to change."""
 
 
 class BackendError(OneLaneError):
